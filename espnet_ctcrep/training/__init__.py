@@ -1,0 +1,1 @@
+"""The one room that knows ESPnet's task, model and trainer."""
