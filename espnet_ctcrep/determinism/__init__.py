@@ -1,0 +1,1 @@
+"""What makes a run repeatable: its seed streams."""

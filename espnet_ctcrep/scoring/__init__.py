@@ -1,0 +1,1 @@
+"""From hypothesis and reference to edits, characters and CER."""
