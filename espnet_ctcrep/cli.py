@@ -60,7 +60,8 @@ def plan(
     from espnet_ctcrep.plans.data import data_hash
     from espnet_ctcrep.plans.lock import freeze as freeze_plan
     from espnet_ctcrep.plans.plan import load_plan
-    from espnet_ctcrep.plans.show import as_shell, as_text, find_run
+    from espnet_ctcrep.plans.runs import find_run
+    from espnet_ctcrep.plans.show import as_shell, as_text
 
     loaded = load_plan(file)
     plan_dir = exp / loaded.name
@@ -85,8 +86,11 @@ def run(
     """Do one step for all runs of a plan that lack it, as one job array."""
     from espnet_ctcrep.plans.driver import run_array
 
-    left = run_array(plan_dir, step.value, cmd, command, max_jobs, decoded, say)
-    if left:
+    try:
+        failed = run_array(plan_dir, step.value, cmd, command, max_jobs, decoded, say)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    if failed:
         raise typer.Exit(1)
 
 
@@ -97,14 +101,15 @@ def job(
     replicate: Replicate,
     plan_dir: PlanDir,
     command: Annotated[list[str], typer.Argument()],
+    decoded: Annotated[str, typer.Option()] = "",
 ) -> None:
     """One step of one run, with its line in the ledger; what the job array starts."""
     from espnet_ctcrep.plans.job import run_job
     from espnet_ctcrep.plans.lock import read_lock
-    from espnet_ctcrep.plans.show import find_run
+    from espnet_ctcrep.plans.runs import find_run
 
     one = find_run(read_lock(plan_dir), plan_dir, arm, replicate)
-    raise typer.Exit(run_job(plan_dir, one, step.value, command))
+    raise typer.Exit(run_job(plan_dir, one, step.value, decoded, command))
 
 
 @app.command()
@@ -154,7 +159,8 @@ def score(
     if plan_dir is not None:
         from espnet_ctcrep.plans.score import score_plan
 
-        score_plan(plan_dir, ref, utt2lang, decoded, definition.value, say)
+        if score_plan(plan_dir, ref, utt2lang, decoded, definition.value, say):
+            raise typer.Exit(1)
         return
     if hyp is None or out is None:
         raise InputError("--hyp and --out are missing; give them, or --plan-dir for all runs")
@@ -200,7 +206,7 @@ def report(
     made = build_report(rows, spec)
     paths = write_report(made, out)
     render(made, Console())
-    say(f"report: {paths['report.html'].resolve()}")
+    say(f"report: {paths['html'].resolve()}")
 
 
 def main() -> None:

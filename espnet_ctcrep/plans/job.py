@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from espnet_ctcrep.plans.runs import Run, ledger_path
-
 from espnet_ctcrep.plans import ledger
+from espnet_ctcrep.plans.runs import Run, done_marker, ledger_path
 from espnet_ctcrep.utils.errors import InputError
+from espnet_ctcrep.utils.files import write_text
 
 __all__ = ["run_job"]
 
@@ -28,13 +28,14 @@ def owned(run_dir: Path) -> Iterator[None]:
         yield
 
 
-def run_job(plan_dir: Path, run: Run, step: str, command: Sequence[str]) -> int:
+def run_job(plan_dir: Path, run: Run, step: str, decoded: str, command: Sequence[str]) -> int:
     """Run `command` for one step of one run and record it.
 
     Args:
         plan_dir: the plan's directory.
         run: the run.
         step: `train` or `decode`.
+        decoded: directory of the hypotheses inside the run.
         command: what to execute; its output goes where ours goes.
 
     Returns:
@@ -51,4 +52,6 @@ def run_job(plan_dir: Path, run: Run, step: str, command: Sequence[str]) -> int:
         status = subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode
         if status:
             ledger.append(path, "failed", run.arm, run.replicate, step=step, exit_status=status)
+        else:
+            write_text(done_marker(run, step, decoded), "")
     return status

@@ -13,7 +13,7 @@ from espnet_ctcrep.utils.errors import InputError
 
 __all__ = ["Entry", "append", "read"]
 
-EVENTS = ("launched", "resumed", "finished", "failed", "repaired")
+EVENTS = ("launched", "resumed", "finished", "diverged", "failed", "repaired")
 START = "0" * 64
 
 
@@ -116,6 +116,4 @@ def _write(f, entries: list[Entry], event: str, arm: str, replicate: int, fields
     }
     line["hash"] = _hash(line)
     f.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
-    return Entry(
-        line["seq"], line["time"], event, arm, replicate, json.loads(json.dumps(fields)), line["hash"]
-    )
+    return Entry(line["seq"], line["time"], event, arm, replicate, fields, line["hash"])

@@ -17,6 +17,10 @@ __all__ = ["Arm", "Plan", "content_hash", "load_plan", "plan_from_dict"]
 
 ENDPOINTS = ("macro_cer", "worst_cer")
 WORST_RULES = ("max_per_replicate",)
+TOP_KEYS = tuple(
+    "name root_seed replicates arms baseline languages test_set endpoints alpha smallest_gain "
+    "divergence".split()
+)
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
@@ -168,10 +172,7 @@ def load_plan(path: Path) -> Plan:
     """
     path = Path(path)
     root = Node(compose(path), path)
-    root.only(
-        ("name", "root_seed", "replicates", "arms", "baseline", "languages", "test_set")
-        + ("endpoints", "alpha", "smallest_gain", "divergence")
-    )
+    root.only(TOP_KEYS)
     name_rule = "a name of letters, digits, _ and -"
     name = root.get("name", str, name_rule)
     if not NAME.fullmatch(name):

@@ -8,7 +8,15 @@ from espnet_ctcrep.determinism.streams import Streams, spawn_streams
 from espnet_ctcrep.plans.plan import Plan
 from espnet_ctcrep.utils.errors import InputError
 
-__all__ = ["Progress", "Run", "find_run", "is_trained", "ledger_path", "planned_runs", "progress"]
+__all__ = [
+    "Progress",
+    "Run",
+    "done_marker",
+    "find_run",
+    "ledger_path",
+    "planned_runs",
+    "progress",
+]
 
 EPOCH_STARTED = re.compile(r"(\d+)/(\d+)epoch started")
 
@@ -63,9 +71,9 @@ def find_run(plan: Plan, plan_dir: Path, arm: str, replicate: int) -> Run:
     )
 
 
-def is_trained(run: Run) -> bool:
-    """Whether training came to its end; the job writes the file then."""
-    return (run.dir / "train.done").exists()
+def done_marker(run: Run, step: str, decoded: str) -> Path:
+    """The file that a job writes when a step (`train` or `decode`) came to its end."""
+    return run.dir / "train.done" if step == "train" else run.dir / decoded / ".done"
 
 
 def progress(run: Run) -> Progress | None:

@@ -6,9 +6,7 @@ from pathlib import Path
 from espnet_ctcrep.plans.plan import Plan
 from espnet_ctcrep.plans.runs import Run, planned_runs
 
-from espnet_ctcrep.utils.errors import InputError
-
-__all__ = ["as_shell", "as_text", "find_run"]
+__all__ = ["as_shell", "as_text"]
 
 
 def as_text(plan: Plan, plan_dir: Path) -> str:
@@ -27,17 +25,6 @@ def as_text(plan: Plan, plan_dir: Path) -> str:
             s = run.streams
             lines.append(f"{run.replicate:9d} {s.init:11d} {s.data:11d} {s.noise:11d}")
     return "\n".join(lines)
-
-
-def find_run(plan: Plan, plan_dir: Path, arm: str, replicate: int) -> Run:
-    """The planned run of this arm and replicate."""
-    for run in planned_runs(plan, plan_dir):
-        if (run.arm, run.replicate) == (arm, replicate):
-            return run
-    raise InputError(
-        f"plan {plan.name} has no run {arm}/r{replicate};"
-        f" its arms are {', '.join(plan.arms)}, its replicates 0 to {plan.replicates - 1}"
-    )
 
 
 def as_shell(plan: Plan, plan_dir: Path, run: Run | None = None) -> str:

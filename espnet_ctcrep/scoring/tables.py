@@ -154,7 +154,14 @@ def _score(row: Row) -> RunScore:
         cer = row.number("cer")
     seed = row.whole("seed") if row.values.get("seed") else None
     return RunScore(
-        row.text("arm"), row.whole("replicate"), row.text("language"), edits, chars, cer, status, seed
+        row.text("arm"),
+        row.whole("replicate"),
+        row.text("language"),
+        edits,
+        chars,
+        cer,
+        status,
+        seed,
     )
 
 

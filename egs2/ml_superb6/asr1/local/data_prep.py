@@ -3,7 +3,6 @@
 
 import argparse
 import re
-import shutil
 import string
 import sys
 import tempfile
@@ -199,7 +198,7 @@ def prepare(args: argparse.Namespace) -> str:
     tokens = sorted(f"[{language}]" for language, _ in languages) if args.lid else []
     write_text(args.nlsyms_txt, "".join(f"{t}\n" for t in tokens))
     table = count_table(counts)
-    write_text(args.nlsyms_txt.with_name(args.nlsyms_txt.stem + ".counts.txt"), table)
+    write_text(args.nlsyms_txt.with_name("counts.txt"), table)
     return table
 
 
@@ -219,7 +218,7 @@ def main() -> int:
     parser.add_argument("--train_set", required=True, help="name of the training set")
     parser.add_argument("--valid_set", required=True, help="name of the development set")
     parser.add_argument("--test_sets", required=True, help="name of the test set")
-    parser.add_argument("--nlsyms_txt", type=Path, required=True, help="gets the language tokens")
+    parser.add_argument("--nlsyms_txt", type=Path, required=True, help="gets the language tokens; counts.txt goes beside it")
     parser.add_argument("--fs", type=int, default=16000, help="rate that the audio must have, Hz")
     parser.add_argument("--max_seconds", type=float, default=MAX_SECONDS, help="train and dev")
     args = parser.parse_args()

@@ -7,9 +7,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-import torch
-from transformers import Wav2Vec2Config, Wav2Vec2FeatureExtractor, Wav2Vec2Model
-
 # What makes MMS-300M's class: layer norm in the feature extractor, convolutions with bias,
 # stable layer norm in the transformer, seven convolutions that come to 320 samples a frame.
 # Only widths, depth and the reach of the positional convolution are smaller than MMS's.
@@ -42,6 +39,10 @@ def main() -> int:
     if (args.out / "model.safetensors").exists():
         print(f"{args.out} is there already")
         return 0
+    # slow to import, so not before there is something to make
+    import torch
+    from transformers import Wav2Vec2Config, Wav2Vec2FeatureExtractor, Wav2Vec2Model
+
     args.out.parent.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
     model = Wav2Vec2Model(Wav2Vec2Config(**CONFIG))
