@@ -6,8 +6,11 @@ import torch
 from torch import Tensor
 
 from espnet_ctcrep.ctc.arguments import Batch, Lengths, check_arguments, check_choice
+from espnet_ctcrep.ctc.aten import aten_losses
 from espnet_ctcrep.ctc.cpu_kernel import cpu_kernel_losses
+from espnet_ctcrep.ctc.cudnn import cudnn_losses
 from espnet_ctcrep.ctc.registry import check_available, check_options, get_backend
+from espnet_ctcrep.ctc.shuffled import shuffled_losses
 from espnet_ctcrep.ctc.stock import builtin_losses, native_losses
 
 __all__ = ["REDUCTIONS", "CTCLoss", "ctc_loss"]
@@ -85,7 +88,14 @@ def _losses(
         return builtin_losses(log_probs, batch, zero_infinity)
     if backend in ("native", "cpu"):
         return native_losses(log_probs, batch, zero_infinity).to(device)
-    return cpu_kernel_losses(log_probs, batch, zero_infinity)
+    if backend == "cudnn":
+        return cudnn_losses(log_probs, batch, zero_infinity)
+    if backend == "shuffled":
+        return shuffled_losses(log_probs, batch, zero_infinity, shuffle_seed)
+    if device.type == "cpu":
+        return cpu_kernel_losses(log_probs, batch, zero_infinity)
+    recursion = torch.float64 if deterministic_impl == "aten64" else None
+    return aten_losses(log_probs, batch, zero_infinity, recursion)
 
 
 def _reduce(losses: Tensor, batch: Batch, reduction: str, single: bool) -> Tensor:
