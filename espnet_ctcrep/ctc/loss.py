@@ -94,6 +94,11 @@ def _losses(
         return shuffled_losses(log_probs, batch, zero_infinity, shuffle_seed)
     if device.type == "cpu":
         return cpu_kernel_losses(log_probs, batch, zero_infinity)
+    if deterministic_impl == "triton":
+        # Imported here because PyTorch comes without Triton on some platforms.
+        from espnet_ctcrep.ctc.fused import fused_losses
+
+        return fused_losses(log_probs, batch, zero_infinity)
     recursion = torch.float64 if deterministic_impl == "aten64" else None
     return aten_losses(log_probs, batch, zero_infinity, recursion)
 
