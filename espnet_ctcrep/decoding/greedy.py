@@ -32,16 +32,24 @@ def collapse(labels: Sequence[int], blank: int = 0) -> list[int]:
     return path[first & (path != blank)].tolist()
 
 
+def audio_frames(path: str) -> int:
+    """Samples of an audio file by its header."""
+    try:
+        return soundfile.info(path).frames
+    except (OSError, soundfile.LibsndfileError) as e:
+        raise InputError(f"cannot read audio {path}: {e}; restore the file") from e
+
+
 def read_audio(path: str, sampling_rate: int) -> np.ndarray:
     """Read one mono file as float32 in [-1, 1], shape (samples,)."""
     try:
         wave, rate = soundfile.read(path, dtype="float32")
     except (OSError, soundfile.LibsndfileError) as e:
-        raise InputError(f"cannot read audio {path}: {e}") from e
+        raise InputError(f"cannot read audio {path}: {e}; restore the file") from e
     if rate != sampling_rate:
         raise InputError(f"{path} has {rate} Hz; the model takes {sampling_rate} Hz: resample it")
     if wave.ndim != 1:
-        raise InputError(f"{path} has {wave.shape[1]} channels; give one")
+        raise InputError(f"{path} has {wave.shape[1]} channels; make it mono")
     return wave
 
 
@@ -138,7 +146,7 @@ class GreedyDecoder:
             Utterance id -> text in the table's order, and what it took without loading.
         """
         started = time.perf_counter()
-        frames = {utt: soundfile.info(path).frames for utt, path in wav_scp.items()}
+        frames = {utt: audio_frames(path) for utt, path in wav_scp.items()}
         by_length = sorted(wav_scp, key=lambda utt: (-frames[utt], utt))
         texts: dict[str, str] = {}
         for at in range(0, len(by_length), batch_size):

@@ -6,7 +6,7 @@ from typing import Any
 
 from espnet2.asr.ctc import CTC
 
-from espnet_ctcrep.ctc import CTCLoss, backend_names, check_available
+from espnet_ctcrep.ctc import BACKENDS, CTCLoss, check_available, check_options
 from espnet_ctcrep.utils.errors import InputError
 
 __all__ = ["CTCChoice", "put_backend", "take_ctc_choice"]
@@ -43,7 +43,7 @@ def take_ctc_choice(ctc_conf: dict[str, Any], device: str) -> tuple[CTCChoice, d
         InputError: unknown type, option or a backend that cannot run on this device.
     """
     ctc_type = ctc_conf.get("ctc_type", "builtin")
-    known = sorted({*STOCK_TYPES, *backend_names()})
+    known = sorted({*STOCK_TYPES, *BACKENDS})
     if ctc_type not in known:
         raise InputError(f"ctc_conf.ctc_type={ctc_type!r} is unknown; use one of {known}")
     options = {k: ctc_conf[k] for k in OUR_OPTIONS if k in ctc_conf}
@@ -60,7 +60,9 @@ def take_ctc_choice(ctc_conf: dict[str, Any], device: str) -> tuple[CTCChoice, d
                 f"ctc_conf.{next(iter(options))} has no meaning for ctc_type={ctc_type}; remove it"
             )
         return choice, stock
-    check_available(ctc_type, device)
+    impl = options.get("deterministic_impl", "aten")
+    check_options(ctc_type, impl, options.get("shuffle_seed"))
+    check_available(ctc_type, device, impl)
     return choice, {**stock, "ctc_type": "builtin"}
 
 

@@ -1,6 +1,7 @@
 """ESPnet's ASR task with a choice of CTC backends and separate seed streams."""
 
 import argparse
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -12,6 +13,7 @@ from espnet2.utils.types import int_or_none
 from espnet_ctcrep.determinism.streams import Streams
 from espnet_ctcrep.training.ctc import CTCChoice, put_backend, take_ctc_choice
 from espnet_ctcrep.training.record import write_record
+from espnet_ctcrep.training.upstream import keep_seed, switch_off_layerdrop
 
 __all__ = ["ReproASRTask"]
 
@@ -22,6 +24,7 @@ class RunSettings:
 
     ctc: CTCChoice
     streams: Streams
+    own_init: bool  # the init stream was named, and must then decide the new parameters
 
 
 class ReproTrainer(Trainer):
@@ -71,7 +74,7 @@ class ReproASRTask(ASRTask):
         streams = Streams(**{s: args.seed if v is None else v for s, v in seeds.items()})
         # ESPnet draws the new parameters from args.seed, at the top of main_worker.
         args.seed = streams.init
-        ReproTrainer.settings = RunSettings(choice, streams)
+        ReproTrainer.settings = RunSettings(choice, streams, seeds["init"] is not None)
         if not args.collect_stats and args.dist_rank in (None, 0):
             output_dir = Path(args.output_dir)
             output_dir.mkdir(parents=True, exist_ok=True)
@@ -80,9 +83,12 @@ class ReproASRTask(ASRTask):
 
     @classmethod
     def build_model(cls, args: argparse.Namespace):
-        model = super().build_model(args)
+        settings = ReproTrainer.settings
+        with keep_seed() if settings.own_init and args.frontend == "s3prl" else nullcontext():
+            model = super().build_model(args)
+        switch_off_layerdrop(model)
         if model.ctc is not None:
-            put_backend(model.ctc, ReproTrainer.settings.ctc)
+            put_backend(model.ctc, settings.ctc)
         return model
 
     @classmethod

@@ -24,6 +24,16 @@ def test_no_two_replicates_come_within_a_thousand_epochs_of_each_other():
         assert min(np.diff(seeds)) > 1000
 
 
+def test_no_seed_of_a_stream_is_drawn_twice_in_a_thousand_replicates():
+    for stream in ("init", "data", "noise"):
+        assert len({getattr(spawn_streams(20261201, k), stream) for k in range(1000)}) == 1000
+
+
+def test_streams_of_a_replicate_differ():
+    for k in range(1000):
+        assert len(set(vars(spawn_streams(20261201, k)).values())) == 3
+
+
 def test_seeds_fit_torch_numpy_and_espnets_epochs():
     for k in range(200):
         for seed in vars(spawn_streams(7, k)).values():
