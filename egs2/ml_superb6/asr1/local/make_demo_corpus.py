@@ -151,7 +151,7 @@ def make(out: Path, options: Options) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="root of the tree to make")
-    parser.add_argument("--train", type=int, default=80, help="training sentences a language")
+    parser.add_argument("--train", type=int, default=240, help="training sentences a language")
     parser.add_argument("--dev", type=int, default=12, help="development sentences a language")
     parser.add_argument("--test", type=int, default=24, help="test sentences a language")
     parser.add_argument("--seed", type=int, default=6, help="same seed, same bytes")
