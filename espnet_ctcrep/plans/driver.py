@@ -50,22 +50,29 @@ class Step:
             words = [*job, str(self.plan_dir), *recipe]
             write_text(jobs_dir / f"{self.name}.{n}.sh", f"exec {shlex.join(words)}\n")
 
-    def describe(self, started: float) -> str:
-        """A line such as `train: run 3 and 4 of 6; baseline/r1 epoch 7 of 13; 3 min left`."""
-        done, doing = 0.0, []
-        for run in self.todo:
-            at = progress(run) if self.name == "train" else None
-            if self.is_done(run):
-                done += 1
-            elif at is not None:
-                number = self.all.index(run) + 1
-                doing.append(f"run {number} ({run.name}) epoch {at.epoch} of {at.max_epoch}")
-                done += (at.epoch - 1) / at.max_epoch
-        finished = sum(map(self.is_done, self.all))
-        parts = [f"{self.name}: {finished} of {len(self.all)} runs done", *doing]
-        if done > 0:
-            seconds = (time.monotonic() - started) * (len(self.todo) - done) / done
-            parts.append(f"about {max(1, round(seconds / 60))} min left")
+    def fraction(self, run: Run) -> float:
+        """How much of the step is done for this run, from 0 to 1."""
+        if self.is_done(run):
+            return 1.0
+        at = progress(run) if self.name == "train" else None
+        return 0.0 if at is None else (at.epoch - 1) / at.max_epoch
+
+    def describe(self, before: float, started: float) -> str:
+        """A line such as `train: 2 of 6 runs done; run 3 (base/r1) epoch 7 of 13; 3 min left`.
+
+        Args:
+            before: sum of the fractions when this call began.
+            started: when it began, by the monotonic clock.
+        """
+        parts = [f"{self.name}: {sum(map(self.is_done, self.all))} of {len(self.all)} runs done"]
+        for number, run in enumerate(self.all, 1):
+            at = progress(run) if self.name == "train" and not self.is_done(run) else None
+            if at is not None:
+                parts.append(f"run {number} ({run.name}) epoch {at.epoch} of {at.max_epoch}")
+        done = sum(map(self.fraction, self.todo))
+        if done > before:
+            pace = (time.monotonic() - started) / (done - before)
+            parts.append(f"about {max(1, round(pace * (len(self.todo) - done) / 60))} min left")
         return "; ".join(parts)
 
 
@@ -115,13 +122,14 @@ def run_array(
         stderr=subprocess.DEVNULL,
     )
     started = said = time.monotonic()
-    last = ""
-    say(step.describe(started))
+    before = sum(map(step.fraction, step.todo))
+    last = step.describe(before, started)
+    say(last)
     try:
         while array.poll() is None:
             time.sleep(POLL_SECONDS)
             if time.monotonic() - said >= LINE_SECONDS:
-                line, said = step.describe(started), time.monotonic()
+                line, said = step.describe(before, started), time.monotonic()
                 if line != last:
                     say(line)
                     last = line

@@ -4,14 +4,16 @@ import fcntl
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from espnet_ctcrep.utils.errors import InputError
 
-__all__ = ["Entry", "append", "read"]
+__all__ = ["Entry", "append", "read", "repair"]
 
 EVENTS = ("launched", "resumed", "finished", "diverged", "failed", "repaired")
 START = "0" * 64
@@ -64,12 +66,14 @@ def read(path: Path) -> list[Entry]:
     path = Path(path)
     if not path.exists():
         return []
-    raw = path.read_bytes()
+    with path.open("rb") as f:
+        fcntl.flock(f, fcntl.LOCK_SH)  # a line that is being written is not a torn one
+        raw = f.read()
     entries = _parse(raw, path)
     if not raw.endswith(b"\n") and raw:
         raise InputError(
             f"{path}:{len(entries) + 1}: the last line is half written (its writer was killed);"
-            " the next run of the plan repairs it"
+            " start the plan again, which repairs it"
         )
     return entries
 
@@ -85,7 +89,20 @@ def append(path: Path, event: str, arm: str, replicate: int, **fields: Any) -> E
     """
     if event not in EVENTS:
         raise ValueError(f"event={event!r} is none of {EVENTS}")
-    path = Path(path)
+    with _last_entries(Path(path)) as (f, entries):
+        return _write(f, entries, event, arm, replicate, fields)
+
+
+def repair(path: Path) -> None:
+    """Move a half-written last line away, as `append` does; nothing where there is none."""
+    if Path(path).exists():
+        with _last_entries(Path(path)):
+            pass
+
+
+@contextmanager
+def _last_entries(path: Path) -> Iterator[tuple[IO[bytes], list[Entry]]]:
+    """The file at its end, for this process alone, and its entries; a torn line is repaired."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
@@ -98,13 +115,12 @@ def append(path: Path, event: str, arm: str, replicate: int, **fields: Any) -> E
                 t.write(torn + b"\n")
             f.truncate(len(whole))
             entries.append(_write(f, entries, "repaired", "", 0, {"bytes": len(torn)}))
-        entry = _write(f, entries, event, arm, replicate, fields)
-        f.flush()
-        os.fsync(f.fileno())
-        return entry
+        yield f, entries
 
 
-def _write(f, entries: list[Entry], event: str, arm: str, replicate: int, fields: dict) -> Entry:
+def _write(
+    f: IO[bytes], entries: list[Entry], event: str, arm: str, replicate: int, fields: dict
+) -> Entry:
     line = {
         "seq": len(entries) + 1,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -116,4 +132,6 @@ def _write(f, entries: list[Entry], event: str, arm: str, replicate: int, fields
     }
     line["hash"] = _hash(line)
     f.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+    f.flush()
+    os.fsync(f.fileno())
     return Entry(line["seq"], line["time"], event, arm, replicate, fields, line["hash"])

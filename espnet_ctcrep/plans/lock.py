@@ -62,7 +62,8 @@ def freeze(plan: Plan, plan_dir: Path, config_root: Path, data_hash: str | None)
         plan: the plan as loaded.
         plan_dir: its directory, `exp/<plan>`.
         config_root: what the arms' config paths are relative to.
-        data_hash: hash of the data that is trained and tested on, if known.
+        data_hash: hash of the data that is trained and tested on; None is not compared with a
+            hash that was fixed before.
 
     Returns:
         The path of the lock file.
@@ -79,6 +80,8 @@ def freeze(plan: Plan, plan_dir: Path, config_root: Path, data_hash: str | None)
     }
     if path.exists():
         lock = _read(path)
+        if data_hash is None:
+            fixed["data"] = lock["data"]
         differences = list(_differences({k: lock[k] for k in fixed}, fixed))
         if differences:
             raise InputError(
@@ -102,7 +105,9 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         lock = json.loads(path.read_text(encoding="utf-8"))
     except OSError as e:
-        raise InputError(f"cannot read {path}: {e.strerror}; freeze the plan first") from e
+        raise InputError(
+            f"cannot read {path}: {e.strerror}; `ctcrep plan FILE --freeze` makes it"
+        ) from e
     except ValueError as e:
         raise InputError(f"{path} is not JSON; restore the file") from e
     if not isinstance(lock, dict) or lock.get("seal") != _seal(lock):

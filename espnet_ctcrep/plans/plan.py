@@ -3,6 +3,7 @@
 import difflib
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -16,7 +17,8 @@ from espnet_ctcrep.utils.errors import InputError
 __all__ = ["Arm", "Plan", "content_hash", "load_plan", "plan_from_dict"]
 
 ENDPOINTS = ("macro_cer", "worst_cer")
-WORST_RULES = ("max_per_replicate",)
+MAX_PER_REPLICATE = "max_per_replicate"
+NOT_NUMBERS = (math.inf, -math.inf)
 TOP_KEYS = tuple(
     "name root_seed replicates arms baseline languages test_set endpoints alpha smallest_gain "
     "divergence".split()
@@ -45,7 +47,7 @@ class Plan:
         languages: the family of endpoints; each is reported, also where runs failed.
         test_set: data set that is scored.
         primary: endpoints that the verdict rests on.
-        worst: how the worst language is defined.
+        worst: `max_per_replicate`, or the language that is fixed as the worst one beforehand.
         alpha: level of the tests.
         smallest_gain: CER points worth having, or None.
         divergence_cer_at_least: CER in percent from which a run counts as diverged.
@@ -59,7 +61,7 @@ class Plan:
     languages: tuple[str, ...]
     test_set: str
     primary: tuple[str, ...] = ENDPOINTS
-    worst: str = WORST_RULES[0]
+    worst: str = MAX_PER_REPLICATE
     alpha: float = 0.05
     smallest_gain: float | None = None
     divergence_cer_at_least: float = 100.0
@@ -125,9 +127,12 @@ class Node:
                     f"{self.path}:{self.line}: {self.full(key)} is missing; give {what}"
                 )
             return default
-        value = yaml.SafeLoader("").construct_object(self.values[key], deep=True)
+        try:
+            value = yaml.SafeLoader("").construct_object(self.values[key], deep=True)
+        except (yaml.YAMLError, ValueError):  # ValueError: a date such as 2026-13-01
+            raise self.wrong(key, str(self.values[key].value), what) from None
         # bool is an int to Python, not to a person
-        if not isinstance(value, check) or isinstance(value, bool):
+        if not isinstance(value, check) or isinstance(value, bool) or value in NOT_NUMBERS:
             raise self.wrong(key, value, what)
         return value
 
@@ -202,6 +207,11 @@ def load_plan(path: Path) -> Plan:
     if baseline not in arms:
         raise root.wrong("baseline", baseline, f"one of the arms {', '.join(arms)}")
 
+    languages = root.names("languages", "a list of language codes, none twice")
+    test_set = root.get("test_set", str, name_rule)
+    if not NAME.fullmatch(test_set):
+        raise root.wrong("test_set", test_set, name_rule)
+
     endpoints: dict[str, Any] = {}
     if "endpoints" in root.values:
         node = root.child("endpoints")
@@ -210,9 +220,10 @@ def load_plan(path: Path) -> Plan:
             endpoints["primary"] = node.names(
                 "primary", f"a list of {' and '.join(ENDPOINTS)}", ENDPOINTS
             )
-        endpoints["worst"] = node.get("worst", str, " or ".join(WORST_RULES), WORST_RULES[0])
-        if endpoints["worst"] not in WORST_RULES:
-            raise node.wrong("worst", endpoints["worst"], " or ".join(WORST_RULES))
+        worst_rule = f"{MAX_PER_REPLICATE} or one of the languages"
+        endpoints["worst"] = node.get("worst", str, worst_rule, MAX_PER_REPLICATE)
+        if endpoints["worst"] not in (MAX_PER_REPLICATE, *languages):
+            raise node.wrong("worst", endpoints["worst"], worst_rule)
 
     alpha = root.get("alpha", (int, float), "a number between 0 and 1", 0.05)
     if not 0 < alpha < 1:
@@ -233,8 +244,8 @@ def load_plan(path: Path) -> Plan:
         replicates=replicates,
         arms=arms,
         baseline=baseline,
-        languages=root.names("languages", "a list of language codes, none twice"),
-        test_set=root.get("test_set", str, "the name of the test set"),
+        languages=languages,
+        test_set=test_set,
         alpha=float(alpha),
         smallest_gain=None if gain is None else float(gain),
         divergence_cer_at_least=float(divergence),

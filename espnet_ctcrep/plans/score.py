@@ -38,6 +38,7 @@ def score_plan(
     """
     plan = read_lock(plan_dir)
     path = ledger_path(plan_dir)
+    ledger.repair(path)  # scoring is all that is left where a writer was killed in it
     ends = {
         (e.arm, e.replicate): e.fields
         for e in ledger.read(path)

@@ -1,25 +1,29 @@
 """Edits and characters per utterance, CER per language, in three public definitions."""
 
 import re
+import string
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import jiwer
 
+from espnet_ctcrep.scoring.sclite import count_sclite_edits
 from espnet_ctcrep.utils.errors import InputError
 
 __all__ = ["DEFINITIONS", "LanguageScore", "UtteranceScore", "pool", "score_utterances"]
 
 DEFINITIONS = {
-    "pooled": "edits over characters of all utterances of a language; spaces count; the language "
-    "token is removed together with its space",
-    "asr_sh": "as ESPnet's asr.sh: pooled; the language token is removed, but the space behind it "
-    "stays and counts",
+    "pooled": "fewest edits over characters of all utterances of a language; spaces and case "
+    "count; the language token at the start is removed together with its space",
+    "asr_sh": "as ESPnet 202611's asr.sh: pooled, aligned by sclite; every [token] and doubled "
+    "spaces are removed; the case of A to Z does not count",
     "ml_superb2": "as ML-SUPERB 2.0's score.py: first five characters and punctuation removed, "
     "upper case, spaces removed for cmn jpn tha yue; mean of the utterances' CERs",
 }
-TOKEN = re.compile(r"^\[[^\[\]\s]+\]")
+TOKEN = re.compile(r"\[[^\[\]\s]+\]")
+# sclite without -s folds single bytes, so letters of one byte only
+ASCII_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 UNSPACED = ("cmn", "jpn", "tha", "yue")
 
 
@@ -57,14 +61,20 @@ def clean(text: str, language: str, definition: str) -> str:
         text = "".join(c for c in text[5:] if not unicodedata.category(c).startswith("P"))
         text = text.upper().strip()
         return re.sub(r"\s", "", text) if language in UNSPACED else text
-    without = TOKEN.sub("", text, count=1)
     if definition == "asr_sh":
-        return without
-    return without.removeprefix(" ") if without is not text else text
+        # The tokenizer of 202611 merges the spaces that a removed token leaves; 202511 kept them.
+        return " ".join(TOKEN.sub("", " ".join(text.split())).split()).translate(ASCII_LOWER)
+    token = TOKEN.match(text)
+    return text[token.end() :].removeprefix(" ") if token else text
 
 
-def count_edits(ref: str, hyp: str) -> int:
-    """Levenshtein distance in characters; without a reference every character is an insertion."""
+def count_edits(ref: str, hyp: str, definition: str = "pooled") -> int:
+    """Edits in characters; without a reference every character is an insertion.
+
+    The fewest (Levenshtein), or for `asr_sh` those of sclite's alignment.
+    """
+    if definition == "asr_sh":
+        return count_sclite_edits(ref, hyp)
     if not ref:
         return len(hyp)
     out = jiwer.process_characters(
@@ -85,7 +95,9 @@ def score_utterances(
 ) -> list[UtteranceScore]:
     """Compare hypotheses with references, utterance by utterance, in the references' order.
 
-    Upper and lower case differ. An empty hypothesis deletes the whole reference.
+    Characters are Unicode code points. Upper and lower case differ, except as a definition says
+    otherwise. An empty hypothesis deletes the whole reference; against an empty reference every
+    character of the hypothesis is an edit, over no characters.
 
     Args:
         refs: utterance id -> reference text, with or without language token.
@@ -112,7 +124,7 @@ def score_utterances(
     for utt, ref in refs.items():
         language = utt2lang[utt]
         one, other = (clean(text, language, definition) for text in (ref, hyps[utt]))
-        scores.append(UtteranceScore(utt, language, count_edits(one, other), len(one)))
+        scores.append(UtteranceScore(utt, language, count_edits(one, other, definition), len(one)))
     return scores
 
 

@@ -4,7 +4,7 @@ import csv
 import difflib
 import io
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,8 +12,16 @@ from espnet_ctcrep.scoring.cer import UtteranceScore
 from espnet_ctcrep.utils.errors import InputError
 from espnet_ctcrep.utils.files import write_text
 
-__all__ = ["STATUSES", "RunScore", "read_scores", "write_scores", "write_utterances"]
+__all__ = [
+    "STATUSES",
+    "RunScore",
+    "read_scores",
+    "read_utterances",
+    "write_scores",
+    "write_utterances",
+]
 
+UTTERANCE_COLUMNS = ["arm", "replicate", "language", "utt_id", "edits", "chars"]
 STATUSES = ("ok", "failed", "missing", "diverged")
 
 
@@ -57,21 +65,24 @@ def _csv_text(header: list[str], rows: Iterable[list]) -> str:
 
 
 def write_scores(path: Path, rows: Iterable[RunScore]) -> None:
-    """Write run-level scores, whole or not at all; with `cer` only where counts do not give it."""
+    """Write run-level scores, whole or not at all.
+
+    The columns are edits and chars, or `cer_percent` where a rate is not the ratio of counts.
+    """
     rows = list(rows)
     counted = all(r.cer is None or r.edits is not None for r in rows)
     values = ["edits", "chars"] if counted else ["cer"]
-    header = ["arm", "replicate", "language", *values, "status", "seed"]
-    write_text(path, _csv_text(header, ([getattr(r, name) for name in header] for r in rows)))
+    fields = ["arm", "replicate", "language", *values, "status", "seed"]
+    header = ["cer_percent" if name == "cer" else name for name in fields]
+    write_text(path, _csv_text(header, ([getattr(r, name) for name in fields] for r in rows)))
 
 
 def write_utterances(
     path: Path, arm: str, replicate: int, scores: Iterable[UtteranceScore]
 ) -> None:
     """Write utterance-level counts of one run, whole or not at all."""
-    header = ["arm", "replicate", "language", "utt_id", "edits", "chars"]
     rows = ([arm, replicate, s.language, s.utt_id, s.edits, s.chars] for s in scores)
-    write_text(path, _csv_text(header, rows))
+    write_text(path, _csv_text(UTTERANCE_COLUMNS, rows))
 
 
 @dataclass(frozen=True)
@@ -110,7 +121,8 @@ class Row:
         return value
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path, needed: Callable[[list[str]], list[str]], example: str) -> Iterator[Row]:
+    """Lines of a CSV; `needed` gives the columns that a header must have."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as e:
@@ -119,14 +131,9 @@ def _rows(path: Path) -> Iterator[Row]:
         raise InputError(f"{path} is not UTF-8; convert the file") from e
     reader = csv.reader(io.StringIO(text, newline=""))
     header = [name.strip() for name in next(reader, [])]
-    needed = ["arm", "replicate", "language", "status"]
-    needed += ["cer"] if "cer" in header else ["edits", "chars"]
-    for name in needed:
+    for name in needed(header):
         if name not in header:
-            raise InputError(
-                f"{path}:1: no column {name}; the columns are"
-                " arm,replicate,language,edits,chars,status[,seed], or cer for edits,chars"
-            )
+            raise InputError(f"{path}:1: no column {name}; the columns are {example}")
     for cells in reader:
         if not any(cells):
             continue
@@ -139,19 +146,30 @@ def _rows(path: Path) -> Iterator[Row]:
         yield Row(path, reader.line_num, values)
 
 
+def _rate_column(header: Container[str]) -> str | None:
+    return next((name for name in ("cer_percent", "cer") if name in header), None)
+
+
+def _score_columns(header: list[str]) -> list[str]:
+    rate = _rate_column(header)
+    return ["arm", "replicate", "language", "status", *([rate] if rate else ["edits", "chars"])]
+
+
 def _score(row: Row) -> RunScore:
     status = row.text("status")
     if status not in STATUSES:
         near = difflib.get_close_matches(status, STATUSES, 1)
         raise row.error("status", f"use {near[0]}" if near else f"use one of {', '.join(STATUSES)}")
     edits = chars = cer = None
+    rate = _rate_column(row.values)
     # A run that failed may have no numbers; one that is ok must have them.
-    if row.values.get("edits") or ("cer" not in row.values and status == "ok"):
+    counted = bool(row.values.get("edits") and "chars" in row.values)
+    if counted or (rate is None and status == "ok"):
         edits, chars = row.whole("edits"), row.whole("chars")
         if chars == 0:
             raise row.error("chars", "give the characters of the references, 1 or more")
-    elif row.values.get("cer") or status == "ok":
-        cer = row.number("cer")
+    elif rate and (row.values[rate] or status == "ok"):
+        cer = row.number(rate)
     seed = row.whole("seed") if row.values.get("seed") else None
     return RunScore(
         row.text("arm"),
@@ -168,13 +186,19 @@ def _score(row: Row) -> RunScore:
 def read_scores(path: Path) -> list[RunScore]:
     """Read run-level scores; further columns are ignored.
 
+    Rates in a column `cer` that all lie under 1.5 are refused as fractions; `cer_percent` says
+    that they are percent.
+
     Raises:
         InputError: names file, line, column, value and what to do.
     """
     path = Path(path)
     scores: list[RunScore] = []
     seen: dict[tuple, int] = {}
-    for row in _rows(path):
+    example = "arm,replicate,language,edits,chars,status[,seed], or cer for edits,chars"
+    named_cer = False
+    for row in _rows(path, _score_columns, example):
+        named_cer = _rate_column(row.values) == "cer"
         score = _score(row)
         key = (score.arm, score.replicate, score.language)
         if key in seen:
@@ -188,8 +212,31 @@ def read_scores(path: Path) -> list[RunScore]:
     if not scores:
         raise InputError(f"{path} has no line of scores; add one per run and language")
     rates = [s.cer for s in scores if s.cer is not None and s.edits is None]
-    if rates and max(rates) < 1.5 and max(rates) > 0:
+    if named_cer and rates and 0 < max(rates) < 1.5:
         raise InputError(
             f"{path}: every cer is under 1.5, which looks like fractions; give percent"
+            " (in a column named cer_percent if they are so low)"
         )
     return scores
+
+
+def read_utterances(path: Path) -> dict[tuple[str, int], list[UtteranceScore]]:
+    """Read utterance-level counts: (arm, replicate) -> its utterances, in the file's order.
+
+    Raises:
+        InputError: names file, line, column, value and what to do.
+    """
+    path = Path(path)
+    runs: dict[tuple[str, int], list[UtteranceScore]] = {}
+    seen: dict[tuple, int] = {}
+    for row in _rows(path, lambda _: UTTERANCE_COLUMNS, ",".join(UTTERANCE_COLUMNS)):
+        run, utt = (row.text("arm"), row.whole("replicate")), row.text("utt_id")
+        if (run, utt) in seen:
+            raise InputError(
+                f"{path}:{row.line}: utterance {utt} of {run[0]}/r{run[1]} stands in line"
+                f" {seen[run, utt]} too; keep one line"
+            )
+        seen[run, utt] = row.line
+        score = UtteranceScore(utt, row.text("language"), row.whole("edits"), row.whole("chars"))
+        runs.setdefault(run, []).append(score)
+    return runs

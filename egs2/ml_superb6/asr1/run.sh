@@ -52,7 +52,7 @@ if [ "${lid}" = true ]; then suffix=; else suffix=_nolid; fi
 if [ -z "${ngpu}" ]; then
     if nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then ngpu=1; else ngpu=0; fi
 fi
-if [ "${ngpu}" -gt 0 ]; then gpu=true device=cuda jobs=1; else gpu=false device=cpu jobs=$(nproc); fi
+if [ "${ngpu}" -gt 0 ]; then gpu=true device=cuda jobs=1; else gpu=false device=cpu jobs=$(env -u OMP_NUM_THREADS nproc); fi
 max_jobs=${max_jobs:-${jobs}}
 
 train_set=${prefix}train_${duration}${suffix}
