@@ -11,10 +11,10 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from espnet_ctcrep.ctc.arguments import Batch
 from espnet_ctcrep.ctc.columns import Columns, compact_columns
+from espnet_ctcrep.ctc.once import differentiable_once
 
 __all__ = ["LabelSums", "aten_losses", "label_sums_ascending", "ordered_sums", "reordered_losses"]
 
@@ -70,7 +70,7 @@ class _AtenCTC(torch.autograd.Function):
         return losses.to(log_probs.dtype, copy=True)
 
     @staticmethod
-    @once_differentiable
+    @differentiable_once
     def backward(ctx, grad_losses: Tensor) -> tuple[Tensor | None, ...]:
         log_probs, emissions, losses, log_alpha = ctx.saved_tensors
         occupancy = _occupancies(emissions, losses, log_alpha, ctx.batch, ctx.columns)

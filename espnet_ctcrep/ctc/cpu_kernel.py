@@ -2,9 +2,9 @@
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from espnet_ctcrep.ctc.arguments import Batch
+from espnet_ctcrep.ctc.once import differentiable_once
 
 __all__ = ["cpu_kernel_losses"]
 
@@ -25,7 +25,7 @@ class _CpuKernel(torch.autograd.Function):
         return torch.where(losses == torch.inf, 0.0, losses) if zero_infinity else losses.clone()
 
     @staticmethod
-    @once_differentiable
+    @differentiable_once
     def backward(ctx, grad_losses: Tensor) -> tuple[Tensor, None, None]:
         log_probs, losses, log_alpha = ctx.saved_tensors
         grad = torch.ops.aten._ctc_loss_backward(

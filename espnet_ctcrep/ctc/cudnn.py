@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from espnet_ctcrep.ctc.arguments import Batch
+from espnet_ctcrep.ctc.once import differentiable_once
 from espnet_ctcrep.utils.errors import InputError
 
 __all__ = ["Request", "check_conditions", "cudnn_losses", "defined_results"]
@@ -90,13 +90,13 @@ class _CudnnCTC(torch.autograd.Function):
             log_probs, targets, n_frames, n_labels, batch.blank, deterministic, False
         )
         losses, grad = defined_results(losses, grad, batch, zero_infinity)
-        ctx.save_for_backward(grad)
+        ctx.save_for_backward(log_probs, grad)
         return losses
 
     @staticmethod
-    @once_differentiable
+    @differentiable_once
     def backward(ctx, grad_losses: Tensor) -> tuple[Tensor, None, None]:
-        (grad,) = ctx.saved_tensors
+        _, grad = ctx.saved_tensors
         # A NaN from above must not spread to padded frames, where the gradient is zero by meaning.
         return torch.where(grad == 0, grad, grad * grad_losses[:, None]), None, None
 

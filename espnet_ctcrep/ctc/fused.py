@@ -10,10 +10,10 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from espnet_ctcrep.ctc.arguments import Batch
 from espnet_ctcrep.ctc.columns import compact_columns
+from espnet_ctcrep.ctc.once import differentiable_once
 
 __all__ = ["LaunchShape", "fused_losses", "launch_shape"]
 
@@ -348,7 +348,7 @@ class _FusedCTC(torch.autograd.Function):
         return torch.where(losses == torch.inf, 0.0, losses) if zero_infinity else losses.clone()
 
     @staticmethod
-    @once_differentiable
+    @differentiable_once
     def backward(ctx, grad_losses: Tensor) -> tuple[Tensor, None, None]:
         log_probs, variables, losses, n_frames, n_labels = ctx.saved_tensors
         frames, size, classes = log_probs.shape

@@ -1,7 +1,7 @@
 """The right gradient with its sums in a random order: what atomics do, on any machine."""
 
+import hashlib
 import secrets
-import zlib
 
 import torch
 from torch import Tensor
@@ -26,7 +26,7 @@ def shuffled_losses(
     def label_sums(labels: Tensor, losses: Tensor, columns: Columns) -> Tensor:
         seed = secrets.randbits(63)
         if shuffle_seed is not None:
-            seed = zlib.crc32(losses.cpu().numpy().tobytes(), shuffle_seed & 0xFFFFFFFF)
+            seed = _seed_of(shuffle_seed, losses)
         generator = torch.Generator(labels.device).manual_seed(seed)
         # Sorting by column plus a fraction shuffles within the columns and keeps them together.
         # Fractions stay under a half, so that rounding cannot carry one into the next column.
@@ -35,3 +35,9 @@ def shuffled_losses(
         return ordered_sums(labels.gather(2, order), columns.slots())
 
     return reordered_losses(log_probs, batch, zero_infinity, None, label_sums)
+
+
+def _seed_of(shuffle_seed: int, losses: Tensor) -> int:
+    """63 bits that depend on every bit of both."""
+    data = f"{shuffle_seed} ".encode() + losses.cpu().numpy().tobytes()
+    return int.from_bytes(hashlib.sha256(data).digest()[:8], "big") >> 1
